@@ -12,6 +12,13 @@ const SLOW_MS = 200;
 /** How often connections are reset. */
 const CUT_MS = 1_000;
 
+/** Bytes of answers after which a connection is reset: more than the head of an answer, less than a large page. */
+const TRUNCATED_BYTES = 20_000;
+
+/** What an overloaded S3 server says. */
+const SLOW_DOWN = '<?xml version="1.0" encoding="UTF-8"?><Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>';
+const S3_ERROR = `HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/xml\r\nContent-Length: ${SLOW_DOWN.length}\r\nConnection: close\r\n\r\n${SLOW_DOWN}`;
+
 export function makeFaults(cluster) {
   const { database, firewall, network, nodes, s3 } = cluster;
   const faults = [];
@@ -46,6 +53,8 @@ export function makeFaults(cluster) {
     add(`slow-${name}-s3`, `${SLOW_MS} ms more each way between ${name} and S3`, name, onS3(slow));
     add(`stall-${name}-s3`, `answers of S3 to ${name} stall, connections stay open`, name, onS3(stall));
     add(`cut-${name}-s3`, `connections of ${name} to S3 are reset every second`, name, onS3(cut));
+    add(`error-${name}-s3`, `S3 answers 503 SlowDown to every request of ${name}`, name, onS3(error));
+    add(`truncate-${name}-s3`, `answers of S3 to ${name} end after ${TRUNCATED_BYTES} bytes`, name, onS3(truncate));
   }
 
   add('kill-leader', 'kill -9 of Patroni and PostgreSQL of the leader', 'database', async (onHeal) => kill(onHeal, await database.leader()));
@@ -80,6 +89,11 @@ export function makeFaults(cluster) {
   add('switchover', 'a planned change of the leader', 'database', async (onHeal) => {
     onHeal(whole);
     await database.switchover();
+  });
+  add('pause-etcd', 'SIGSTOP of etcd: the leader gives up, and there is no new one until it goes on', 'database', async (onHeal) => {
+    onHeal(whole);
+    onHeal(() => cluster.etcd.resume());
+    await cluster.etcd.pause();
   });
   add('kill-s3', 'kill -9 of the S3 server', 's3', async (onHeal) => {
     onHeal(async () => {
@@ -117,6 +131,14 @@ const slow = (relay) => {
 };
 const stall = (relay) => {
   relay.stall('down');
+  return relay.heal;
+};
+const error = (relay) => {
+  relay.answer(S3_ERROR);
+  return relay.heal;
+};
+const truncate = (relay) => {
+  relay.truncate(TRUNCATED_BYTES);
   return relay.heal;
 };
 const cut = (relay) => {

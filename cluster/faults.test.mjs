@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -101,6 +101,34 @@ test('cut connections are reset, again and again', async () => {
     assert.match(psql.stderr, /reset by peer|closed the connection|connection to server was lost/);
   });
   assert.ok((await statement()) !== undefined);
+});
+
+test('an S3 server with an error answers nothing else, and one whose answers are cut short sends no whole object', async () => {
+  const { s3 } = cluster;
+  const object = path.join(os.tmpdir(), `object-${process.pid}`);
+  writeFileSync(object, Buffer.alloc(100_000, 'x'));
+  try {
+    assert.notEqual(await s3.call('dropleaf/object', '-T', object), undefined);
+  } finally {
+    rmSync(object);
+  }
+  /** What a plain client on the node sees. It has no key, so 403 is what a server that works says. */
+  const get = () => node.run('curl', '-s', '--max-time', '10', '-w', '%{http_code}', `${s3.endpoint}/dropleaf/object`);
+  assert.match((await get()).stdout, /403$/);
+  await under('error-node1-s3', async () => assert.match((await get()).stdout, /SlowDown.*503$/s));
+  await under('truncate-node1-s3', async () => {
+    const whole = await node.run('curl', ...s3.signed, '-s', '--max-time', '10', `${s3.endpoint}/dropleaf/object`);
+    assert.ok([18, 56].includes(whole.code), `curl said ${whole.code}`);
+    assert.ok(whole.stdout.length < 100_000, `${whole.stdout.length} bytes`);
+  });
+  assert.match((await get()).stdout, /403$/);
+});
+
+test('without etcd there is no leader, and afterwards there is one', async () => {
+  await under('pause-etcd', async () => {
+    await until('the leader to give up', async () => (await cluster.database.findLeader()) === undefined, { timeout: 60_000, every: 200 });
+  });
+  assert.ok(await cluster.database.leader());
 });
 
 test('a paused node says nothing and goes on afterwards', async () => {

@@ -36,6 +36,8 @@ async function withWorkload(context, options, work) {
     await work(cluster, workload);
   } catch (error) {
     cluster.keepLogs({ name: context.name, passed: false });
+    // Also when the work itself failed, before anything was checked.
+    context.diagnostic(await report('unfinished', workload.history, [error.stack]));
     throw error;
   } finally {
     workload.close();

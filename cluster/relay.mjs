@@ -1,5 +1,5 @@
-// A TCP relay that can delay data, stall one direction or both, and cut connections, because not every kernel can (netem).
-// It runs in the process of the test, on this machine's address in the cluster's network.
+// A TCP relay that can delay data, stall one direction or both, cut connections, cut answers short, and answer itself, because not
+// every kernel can (netem). It runs in the process of the test, on this machine's address in the cluster's network.
 
 import net from 'node:net';
 
@@ -9,11 +9,13 @@ const MOST_HELD = 1 << 20;
 /** Relays to `target` ({address, port}). `up` is the direction to the target, `down` the direction from it. */
 export async function startRelay(address, target) {
   const connections = new Set();
-  let rules = { delay: 0, up: true, down: true };
+  const HEALTHY = { delay: 0, up: true, down: true, most: Infinity, answer: undefined };
+  let rules = HEALTHY;
 
   const server = net.createServer({ allowHalfOpen: true }, (client) => {
     const other = net.connect({ host: target.address, port: target.port, allowHalfOpen: true });
-    const connection = { pipes: [pipe(client, other, 'up'), pipe(other, client, 'down')] };
+    const connection = { answered: 0 };
+    connection.pipes = [pipe(connection, client, other, 'up'), pipe(connection, other, client, 'down')];
     connection.end = () => {
       connections.delete(connection);
       client.destroy();
@@ -33,7 +35,7 @@ export async function startRelay(address, target) {
   });
 
   /** Copies one direction; every chunk waits for the delay, and for the direction to be open. */
-  function pipe(from, to, direction) {
+  function pipe(connection, from, to, direction) {
     const held = [];
     let bytes = 0;
     let timer;
@@ -52,6 +54,14 @@ export async function startRelay(address, target) {
       if (held.length > 0 && rules[direction]) timer ??= setTimeout(step, Math.max(1, held[0].at + rules.delay - performance.now()));
     };
     from.on('data', (chunk) => {
+      if (rules.answer !== undefined) {
+        if (direction === 'up' && !from.writableEnded) from.end(rules.answer);
+        return;
+      }
+      if (direction === 'down' && (connection.answered += chunk.length) > rules.most) {
+        connection.reset();
+        return;
+      }
       held.push({ chunk, at: performance.now() });
       bytes += chunk.length;
       if (bytes >= MOST_HELD) from.pause();
@@ -83,7 +93,11 @@ export async function startRelay(address, target) {
     delay: (ms) => change({ delay: ms }),
     /** Holds back one direction ('up', 'down') or both; connections stay open. */
     stall: (direction) => change(direction ? { [direction]: false } : { up: false, down: false }),
-    heal: () => change({ delay: 0, up: true, down: true }),
+    /** Resets each connection when its answers have this many bytes. */
+    truncate: (bytes) => change({ most: bytes }),
+    /** Answers everything that arrives with these bytes, and closes the connection. */
+    answer: (bytes) => change({ answer: bytes }),
+    heal: () => change(HEALTHY),
     /** Resets all connections, in the middle of whatever they carry; new ones work. */
     cut: () => [...connections].forEach((connection) => connection.reset()),
     async close() {

@@ -35,10 +35,11 @@ export async function startS3(network, folder) {
   part.port = PORT;
   part.blobsUrl = `s3://${BUCKET}?endpoint=${part.endpoint}&region=us-east-1&access_key_id=${KEY}&secret_access_key=${SECRET}&allow_http=true`;
 
-  /** An S3 request with curl, which signs it; gives the body, or undefined when it fails. */
+  /** Options of curl to sign a request. */
+  part.signed = ['--aws-sigv4', 'aws:amz:us-east-1:s3', '-u', `${KEY}:${SECRET}`];
+  /** An S3 request with curl; gives the body, or undefined when it fails. */
   part.call = (address, ...options) =>
-    sh('curl', '-sf', '--max-time', '10', '--aws-sigv4', 'aws:amz:us-east-1:s3', '-u', `${KEY}:${SECRET}`, ...options, `${part.endpoint}/${address}`)
-      .catch(() => undefined);
+    sh('curl', '-sf', '--max-time', '10', ...part.signed, ...options, `${part.endpoint}/${address}`).catch(() => undefined);
   /** The keys of all objects. */
   part.objects = async () => {
     const keys = [];
