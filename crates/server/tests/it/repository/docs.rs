@@ -156,3 +156,19 @@ fn every_health_check_is_described_in_its_group() {
         .collect();
     assert_eq!(described, known);
 }
+
+#[test]
+fn every_table_has_a_place_in_the_plan_for_shards() {
+    let folder = root().join("crates/store/migrations");
+    let mut tables = HashSet::new();
+    for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        let created = text.split("CREATE TABLE ").skip(1);
+        tables.extend(created.map(|rest| rest.split([' ', '(']).next().unwrap().to_owned()));
+    }
+    assert!(tables.len() > 50, "{}", tables.len());
+    let plan = std::fs::read_to_string(root().join("docs/scaling.md")).unwrap();
+    let named: HashSet<&str> = quoted(&plan).collect();
+    let missing: Vec<_> = tables.iter().filter(|table| !named.contains(table.as_str())).collect();
+    assert!(missing.is_empty(), "docs/scaling.md says nothing about {missing:?}");
+}
