@@ -105,7 +105,7 @@ fn hosts_that_scripts_name_are_not_the_text_of_the_page() {
 #[test]
 fn faint_signs_of_a_name_have_their_own_words() {
     let about = "<title>How to protect your PayPal account: tutorial</title>\
-                 <form action='https://a.invalid/'><input type=password></form>";
+                 <form action='https://a.invalid/'><input name=wpa_psw placeholder='Wi-Fi password'></form>";
     let verdict = judged(&[("index.html", about)]);
     assert!(of(&verdict, "brand-text").is_none(), "{:?}", verdict.reasons);
     let reason = of(&verdict, "title-about-brand").unwrap();
