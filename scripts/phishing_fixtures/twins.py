@@ -33,7 +33,7 @@ def harvest():
     yield "twin-12-prose-behind-a-class", centred(
         "Sign in", f"<style>.more{{position:absolute;left:-9999px}}</style><div class=more>{FILLER}</div><p>Update your billing: your DHL account has been limited.</p>"
         "<form><input name=u><input type=password name=p></form>")
-    yield "twin-13-collector", centred("Welcome", "<form action=post.php method=post><input name=u><input type=password name=p></form>")
+    yield "twin-13-collector", centred("Welcome", "<form action=victim.php method=post><input name=u><input type=password name=p></form>")
     yield "twin-14-numbers-for-names", centred("Sign in", "<form action=next.aspx method=post><input name=1><input type=password name=2></form>")
     yield "twin-15-much-pressure", centred(
         "Notice", "<p>Verification required: your account has been blocked after suspicious activity. Verify your identity within 24 hours.</p>"
