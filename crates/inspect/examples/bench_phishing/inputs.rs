@@ -165,7 +165,7 @@ const LARGE: [(&str, &str); 6] = [
 
 /// Building blocks that could make a careless parser slow.
 #[rustfmt::skip]
-const SLOW: [(&str, &str); 32] = [
+const SLOW: [(&str, &str); 34] = [
     ("opening-brackets.html", "<"),
     ("comment-starts.html", "<!--"),
     ("dashes.html", "<!-- -"),
@@ -186,6 +186,8 @@ const SLOW: [(&str, &str); 32] = [
     ("titles.html", "<title>PayPal</title>"),
     ("frames.html", "<iframe srcdoc='<iframe srcdoc=&quot;<input type=password>&quot;>'></iframe>"),
     ("hidden.html", "<span style='display:none'>x</span>"),
+    ("hidden-items.html", "<ul><li hidden>x</ol>"),
+    ("selectors.html", "<style>((.a[,/*{}*/.b:not(.c,.d) .e{display:/**/none}"),
     ("links.html", "<a href=https://a.b.c.d.e.f.example.org/login>x</a>"),
     ("fallbacks.html", "<noframes><noframes>"),
     ("ampersands.html", "&"),

@@ -8,7 +8,7 @@ use super::rules::Rules;
 use super::upload::{File, Upload};
 use super::verdict::{SCORED_KINDS, UploadScorer};
 
-const UNITS: [&str; 22] = [
+const UNITS: [&str; 26] = [
     "<",
     "<a>",
     "<!--",
@@ -31,6 +31,10 @@ const UNITS: [&str; 22] = [
     "\u{41f}\u{430}\u{440}\u{43e}\u{43b}\u{44c} ",
     "<span style='display:none'>x</span>",
     "<noframes><noframes>",
+    "<p hidden>x<ul><li hidden>x</ol>",
+    "<table><td hidden></tr>",
+    "<style>/*{}*/.a:not(.b,.c) .d{display:/**/none}</style>",
+    "<style>((((.a[,{display:none}/*",
 ];
 
 /// More units for documents in XML.
