@@ -4,7 +4,7 @@
 use dropleaf_core::html::{Element, Name};
 
 /// More open scopes than any page has. In a page with more, ends are not implied.
-const MOST_SCOPES: usize = 128;
+const MOST_SCOPES: usize = 64;
 /// The tags, beside headings, that end a paragraph. A table does not in pages without a document type.
 const END_PARAGRAPH: [&str; 34] = [
     "address",
@@ -89,7 +89,7 @@ impl Scopes {
         {
             self.open.pop();
         }
-        if !name.is_scope() {
+        if self.is_lost || !name.is_scope() {
             return;
         }
         if self.open.len() >= MOST_SCOPES {
@@ -100,7 +100,9 @@ impl Scopes {
     }
 
     pub(super) fn close(&mut self, name: Name) {
-        if let Some(depth) = self.depth_of(name) {
+        if !self.is_lost
+            && let Some(depth) = self.depth_of(name)
+        {
             self.open.truncate(depth);
         }
     }

@@ -43,7 +43,7 @@ fn text_in_place_of_what_is_shown_is_hidden() {
         "a<dialog open>b</dialog>",
         "a<object>b</object>",
         "<style>.n:hover,.n::before{display:none}</style>a<p class=n>b</p>",
-        "<style>.n p{display:none}</style>a<b class=n>b</b>",
+        "<style>.n p{display:none}</style>a <b class=n>b</b>",
         "<svg><path style='display:none'/><text>a</text></svg>b",
     ] {
         assert_eq!(shown(&facts_of(page)), "a b", "{page}");
