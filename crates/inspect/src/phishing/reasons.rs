@@ -3,17 +3,21 @@
 
 use super::Reason;
 use super::detectors::MOST_OCCURRENCES;
+use super::line_numbers::LineNumbers;
 use super::rules::Rules;
 use super::rules::rule::Rule;
 use super::scored_page::ScoredPage;
-use super::upload::File;
 
 /// In total.
 const MOST_REASONS: usize = 50;
 /// Per page, at least, while there is room.
 const FEWEST: usize = 3;
 /// The reasons against pages that are sorted by score.
-pub(crate) fn reasons(pages: &[ScoredPage<'_>], rules: &Rules) -> Vec<Reason> {
+pub(crate) fn reasons<'f>(
+    pages: &[ScoredPage<'f>],
+    rules: &Rules,
+    lines: &mut LineNumbers<'f>,
+) -> Vec<Reason> {
     let share = (MOST_REASONS / pages.len().max(1)).max(FEWEST);
     let mut reported: Vec<Reason> = Vec::new();
     for page in pages {
@@ -21,7 +25,7 @@ pub(crate) fn reasons(pages: &[ScoredPage<'_>], rules: &Rules) -> Vec<Reason> {
             break;
         }
         // A script loaded by several pages is reported once.
-        let mut of_page = page_reasons(page, rules);
+        let mut of_page = page_reasons(page, rules, lines);
         of_page.retain(|against| !reported.contains(&against.reason));
         // When there is no room for everything, another rule matters more than a second occurrence of the same rule.
         of_page.sort_by(|a, b| (a.place).cmp(&b.place).then(b.points.total_cmp(&a.points)));
@@ -42,7 +46,7 @@ struct PageReason {
 }
 
 /// The reasons against a page, with the first occurrences of each rule.
-fn page_reasons(page: &ScoredPage<'_>, rules: &Rules) -> Vec<PageReason> {
+fn page_reasons<'f>(page: &ScoredPage<'f>, rules: &Rules, lines: &mut LineNumbers<'f>) -> Vec<PageReason> {
     let mut found: Vec<PageReason> = Vec::new();
     let mut hits: Vec<_> = page.hits.iter().collect();
     hits.sort_by_key(|(hit, file)| (file.path != page.file.path, file.path, hit.at));
@@ -55,7 +59,7 @@ fn page_reasons(page: &ScoredPage<'_>, rules: &Rules) -> Vec<PageReason> {
         let reason = Reason {
             rule: hit.rule.name(),
             file: file.path.to_owned(),
-            line: line_of(file, hit.at),
+            line: lines.line_of(file, hit.at),
             why: weight.why.replace("{}", &hit.detail),
             fix: weight.fix.clone(),
         };
@@ -64,9 +68,4 @@ fn page_reasons(page: &ScoredPage<'_>, rules: &Rules) -> Vec<PageReason> {
         }
     }
     found
-}
-
-fn line_of(file: &File<'_>, at: usize) -> usize {
-    let text = file.text.as_bytes();
-    1 + memchr::memchr_iter(b'\n', &text[..at.min(text.len())]).count()
 }

@@ -3,6 +3,7 @@
 use super::Verdict;
 use super::detectors::{self, Evaluation, RuleHit};
 use super::facts::PageFacts;
+use super::line_numbers::LineNumbers;
 use super::reasons::reasons;
 use super::rules::Rules;
 use super::rules::rule::Rule;
@@ -49,7 +50,11 @@ impl<'s, 'f> UploadScorer<'s, 'f> {
         self.pages.push(ScoredPage { file: *file, hits: kept, asks, claimed, score: 0.0 });
     }
 
-    pub(crate) fn finish(mut self) -> Verdict {
+    pub(crate) fn finish(self) -> Verdict {
+        self.finish_with(&mut LineNumbers::default())
+    }
+
+    pub(crate) fn finish_with(mut self, lines: &mut LineNumbers<'f>) -> Verdict {
         share_brands(&mut self.pages);
         for page in &mut self.pages {
             page.score = total_score(&page.hits, self.rules);
@@ -60,7 +65,7 @@ impl<'s, 'f> UploadScorer<'s, 'f> {
         // An upload that passes reports its worst page.
         let reported = self.pages.iter().take_while(|page| refuses(page.score)).count().max(1);
         self.pages.truncate(reported);
-        Verdict { refused: refuses(score), reasons: reasons(&self.pages, self.rules), score }
+        Verdict { refused: refuses(score), reasons: reasons(&self.pages, self.rules, lines), score }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::support::fixtures;
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::builtin);
 
 /// Parts of pages: text to read, lures and ways to hide them, and what makes a page more than something to read.
-const PARTS: [&str; 44] = [
+const PARTS: [&str; 50] = [
     "<p>The figures of the quarter grew by 12 % in the north and by 18 % in the south.</p>",
     "<li>Sales of 1800 units at 4.50 each",
     "<h2>Your computer has been blocked</h2>",
@@ -42,6 +42,12 @@ const PARTS: [&str; 44] = [
     "<p>Press Windows + R, press Ctrl + V and press Enter to verify you are human.",
     "<p>Scan the QR code with PayPal to verify your account, it was suspended.",
     "<div hidden>",
+    "<dialog>",
+    "<canvas>",
+    "<p hidden>",
+    "<style>p.x{display:none}</style>",
+    "<map><area href=\"javascript:location='https://acorn.example'\"></map>",
+    "<svg><a xlink:href=\"javascript:location='https://acorn.example'\">",
     "<div class=x>",
     "</div>",
     "<style>.x{display:none}</style>",

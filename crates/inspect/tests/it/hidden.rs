@@ -271,6 +271,8 @@ fn references_that_browsers_decode_hide_nothing() {
             format!("{field}<a href=\"javascript:{code}\">Go</a>"),
             format!("{field}<a href=\"&#106ava&Tab;script&colon;{code}\">Go</a>"),
             format!("{field}<a href=\" java&NewLine;script&#58{code}\">Go</a>"),
+            format!("{field}<map><area href=\"javascript:{code}\"></map>"),
+            format!("{field}<svg><a xlink:href=\"javascript:{code}\"><text>Go</text></a></svg>"),
             format!("{field}<form action=\"javascript:{code}\"></form>"),
             format!("{field}<button formaction=\"&#0106avascript:{code}\">Go</button>"),
             format!("{field}<iframe src=\"&#106avascript:{code}\"></iframe>"),

@@ -105,7 +105,7 @@ fn hosts_that_scripts_name_are_not_the_text_of_the_page() {
 #[test]
 fn faint_signs_of_a_name_have_their_own_words() {
     let about = "<title>How to protect your PayPal account: tutorial</title>\
-                 <form action='https://a.invalid/'><input type=password></form>";
+                 <form action='https://a.invalid/'><input name=wpa_psw placeholder='Wi-Fi password'></form>";
     let verdict = judged(&[("index.html", about)]);
     assert!(of(&verdict, "brand-text").is_none(), "{:?}", verdict.reasons);
     let reason = of(&verdict, "title-about-brand").unwrap();
@@ -116,6 +116,69 @@ fn faint_signs_of_a_name_have_their_own_words() {
     let verdict = judged(&[("index.html", like)]);
     let reason = of(&verdict, "site-in-title").unwrap();
     assert!(reason.why.contains("acornbank.example"), "{reason:?}");
+}
+
+#[test]
+fn a_title_about_a_brand_earns_nothing_beside_a_password() {
+    for words in ["login", "dashboard", "report", "clone (tutorial)", "account review"] {
+        let page = format!(
+            "<title>PayPal {words}</title><form id=f><input name=email><input type=password></form>\
+             <script>f.onsubmit=()=>fetch(atob(f.dataset.to))</script>"
+        );
+        let verdict = judged(&[("index.html", &page)]);
+        assert!(
+            verdict.refused && of(&verdict, "brand-in-title").is_some(),
+            "{words}: {:?}",
+            verdict.reasons
+        );
+    }
+}
+
+#[test]
+fn reasons_say_what_the_page_hides_or_tells_the_reader() {
+    let form =
+        |title: &str, fields: &str| format!("<title>{title}</title><form action=next.php>{fields}</form>");
+    let crossed =
+        "<input name=xName placeholder=Name><input name=xysemailx placeholder=Email><input type=password>";
+    for (title, fields, how) in [
+        ("Sign in", "<input name=1><input type=password name=2>", "a number for a name"),
+        ("Sign 1n", "<input name=a><input type=password name=b>", "written with other characters"),
+        ("Update", crossed, "begin with an x"),
+    ] {
+        let verdict = judged(&[("index.html", &form(title, fields))]);
+        let why = &of(&verdict, "garbled-names").unwrap().why;
+        assert!(why.contains(how), "{title}: {why}");
+    }
+    let run = "<p>Hold the Windows key and press R. Press Ctrl + V. Press Enter.</p>";
+    for (page, how) in [
+        (format!("<h1>Verify you are human</h1>{run}"), "to prove that they are human"),
+        (format!("<h1>How to fix</h1>{run}"), "to solve a problem with the page"),
+        (format!("{run}<script>navigator.clipboard.writeText(x)</script>"), "that a script provides"),
+        (run.to_owned(), "step by step"),
+    ] {
+        let verdict = judged(&[("index.html", &page)]);
+        let why = &of(&verdict, "command-steps").unwrap().why;
+        assert!(verdict.refused && why.contains(how), "{page}: {why}");
+    }
+}
+
+#[test]
+fn a_common_name_of_a_program_needs_something_beside_it() {
+    let page = |action: &str, text: &str| {
+        format!(
+            "<title>Club</title>{text}<form action={action} method=post><input name=user><input type=password></form>"
+        )
+    };
+    for action in ["1.php", "db_insert.php", "send.php", "next.php", "step2.php", "write.php", "wait.asp"] {
+        let verdict = judged(&[("index.html", &page(action, ""))]);
+        assert!(!verdict.refused && of(&verdict, "posted-to-common-name").is_some(), "{action}");
+        let pressing = page(action, "<p>Your account has been suspended.</p>");
+        assert!(judged(&[("index.html", &pressing)]).refused, "{action}");
+    }
+    for action in ["victim.php", "telegram.php", "grabber.php", "send_cards.php"] {
+        let verdict = judged(&[("index.html", &page(action, ""))]);
+        assert!(verdict.refused && of(&verdict, "posted-to-trap").is_some(), "{action}");
+    }
 }
 
 #[test]

@@ -83,10 +83,15 @@ pub(super) fn conduct_rules(
     if let Some((at, field)) = kit_fields(facts) {
         hit(Rule::KitMarks, at, &field);
     }
-    let garbled_words = || mentions.garbled_sign_in.filter(|_| requested.has(Secret::Password));
-    let garbled = garbled_field(requested, facts).or_else(garbled_words);
-    if let Some(at) = garbled.or_else(|| crossed_fields(facts)) {
-        hit(Rule::GarbledNames, at, "");
+    let garbled_words = mentions.garbled_sign_in.filter(|_| requested.has(Secret::Password));
+    for (at, how) in [
+        (garbled_field(requested, facts), "the password field has a number for a name"),
+        (garbled_words, "a word for signing in is written with other characters"),
+        (crossed_fields(facts), "the names of fields for personal details begin with an x"),
+    ] {
+        if let Some(at) = at {
+            hit(Rule::GarbledNames, at, how);
+        }
     }
     if let Some((at, address)) = &facts.saved_from {
         let named = if address.is_empty() { String::new() } else { format!(" ({address})") };

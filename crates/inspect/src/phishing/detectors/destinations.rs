@@ -28,6 +28,9 @@ pub(crate) fn destinations(
             Target::ServerScript(path) if rules.collectors.has_program(path) => {
                 hit(Rule::PostedToTrap, form.at, path);
             }
+            Target::ServerScript(path) if rules.collectors.has_common_program(path) => {
+                hit(Rule::PostedToCommonName, form.at, path);
+            }
             target => elsewhere(target, form.at, &mut hit),
         }
     }

@@ -16,6 +16,14 @@ const LONGEST_LURE: usize = 6000;
 const PROOFS: [&str; 4] = ["human", "robot", "captcha", "verif"];
 /// The most text of a page that consists of the lure alone.
 pub(crate) const SHORT_LURE: usize = 1500;
+/// The most text between two steps of a lure, and between the keys of a shortcut.
+const LONGEST_STEP: usize = 200;
+const LONGEST_KEYS: usize = 32;
+/// Words between the keys of a shortcut.
+const BETWEEN_KEYS: [&[u8]; 11] =
+    [b"key", b"and", b"press", b"then", b"the", b"hold", b"hit", b"tap", b"letter", b"button", b"plus"];
+/// How a lure has the command run.
+const CONFIRMATIONS: [&str; 6] = ["enter", "return", "intro", "eingabe", "click ok", "press ok"];
 /// The fewest digits of a telephone number, and among how many bytes they are.
 pub(crate) const PHONE_DIGITS: usize = 9;
 pub(crate) const PHONE_BYTES: usize = 16;
@@ -38,16 +46,30 @@ pub(crate) fn lures(facts: &PageFacts, mentions: &Mentions, hits: &mut Vec<RuleH
         PROOFS.iter().any(|word| memchr::memmem::find(phrase, word.as_bytes()).is_some())
     };
     let asks_proof = mentions.topics.get(&Topic::Human).is_some_and(|places| places.iter().any(proof));
-    // Nobody but a lure has the Run dialog opened and something pasted into it unseen.
-    let blindly = mentions.count(Topic::OpensRun) > 0 && mentions.count(Topic::Pastes) > 0;
-    let steps = (asks_proof || blindly) && mentions.distinct_phrases(Topic::Command, facts) >= 2;
+    // Manuals name the keys that open the Run dialog and paste too. A lure has them pressed one after the other, says why, or has a
+    // script that puts the command into the clipboard.
+    let pastes = |(start, end): &(usize, usize)| is_paste(facts, *start, *end);
+    let presses_keys = mentions.count(Topic::OpensRun) > 0
+        && mentions.topics.get(&Topic::Pastes).is_some_and(|places| places.iter().any(pastes));
+    let excuse = if asks_proof {
+        Some("to prove that they are human")
+    } else if presses_keys && (facts.has(ScriptMark::Clipboard) || facts.has(ScriptMark::Shell)) {
+        Some("that a script provides")
+    } else if presses_keys && mentions.first_range(Topic::Human).is_some() {
+        Some("to solve a problem with the page")
+    } else if presses_keys && is_in_steps(mentions, facts) {
+        Some("step by step")
+    } else {
+        None
+    };
+    let is_visible = presses_keys || !facts.has(ScriptMark::Clipboard);
     if facts.visible_len() <= SHORT_LURE
-        && steps
-        && (blindly || !facts.has(ScriptMark::Clipboard))
+        && let (Some(excuse), true) = (excuse, is_visible)
+        && mentions.distinct_phrases(Topic::Command, facts) >= 2
         && !mentions.has_descriptive_title
         && let Some(at) = place(Topic::Command)
     {
-        hits.push(hit(Rule::CommandSteps, at, String::new()));
+        hits.push(hit(Rule::CommandSteps, at, excuse.to_owned()));
     }
     let alarms = mentions.distinct_phrases(Topic::Alarm, facts);
     if short
@@ -88,6 +110,30 @@ pub(crate) fn lures(facts: &PageFacts, mentions: &Mentions, hits: &mut Vec<RuleH
             hits.push(hit(Rule::FramedLogin, at, host.clone()));
         }
     }
+}
+
+/// Whether a phrase that says how to paste does say it: `press ctrl` may go on with any key.
+fn is_paste(facts: &PageFacts, start: usize, end: usize) -> bool {
+    if !facts.text.bytes[start..end].ends_with(b"ctrl") {
+        return true;
+    }
+    let after = &facts.text.bytes[end..(end + LONGEST_KEYS).min(facts.text.len())];
+    let mut words = after.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.find(|word| !BETWEEN_KEYS.contains(word)) == Some(b"v")
+}
+
+/// Whether the page has the Run dialog opened, then something pasted and then confirmed.
+fn is_in_steps(mentions: &Mentions, facts: &PageFacts) -> bool {
+    let places = |topic| mentions.topics.get(&topic).map(Vec::as_slice).unwrap_or_default();
+    let confirms = |after: usize| {
+        let text = &facts.text.bytes[after..(after + LONGEST_STEP).min(facts.text.len())];
+        CONFIRMATIONS.iter().any(|word| memchr::memmem::find(text, word.as_bytes()).is_some())
+    };
+    places(Topic::Pastes).iter().filter(|(start, end)| is_paste(facts, *start, *end)).any(|(start, end)| {
+        let opened =
+            places(Topic::OpensRun).iter().any(|(_, run)| run <= start && start - run <= LONGEST_STEP);
+        opened && confirms(*end)
+    })
 }
 
 pub(crate) fn words(facts: &PageFacts, start: usize, end: usize) -> String {

@@ -16,7 +16,7 @@ mod site_evidence;
 mod site_names;
 mod smuggled_download;
 
-use super::facts::{PageFacts, letters};
+use super::facts::{Field, PageFacts, letters, zone};
 use super::rules::Rules;
 use super::rules::hosts::Target;
 use super::rules::meanings::{Secret, Topic};
@@ -141,10 +141,11 @@ fn has_no_labels(facts: &PageFacts) -> bool {
     let typed = |kind: &str| matches!(kind, "" | "text" | "password" | "email" | "tel" | "number");
     let mut fields =
         facts.fields.iter().filter(|field| field.tag == "input" && typed(&field.kind)).peekable();
+    // The line before the first field may be the title of the page.
+    let title = facts.first_in(zone::TITLE);
+    let says = |field: &Field| field.shown.lines().any(|line| line != title && letters(line.as_bytes()) > 0);
     let label = |id: &str| facts.labels.iter().find(|(of, _)| of == id).map_or("", |(_, text)| text.as_str());
-    fields.peek().is_some()
-        && fields
-            .all(|field| letters(field.shown.as_bytes()) == 0 && letters(label(&field.id).as_bytes()) == 0)
+    fields.peek().is_some() && fields.all(|field| !says(field) && letters(label(&field.id).as_bytes()) == 0)
 }
 
 fn has_secret(requested: &RequestedSecrets) -> bool {
@@ -178,13 +179,13 @@ fn identity_rules(
     let at_till = pays && !requested.has(Secret::Password) && mentions.first_range(Topic::Pressure).is_none();
     let till =
         |name: &str| at_till && rules.brands.iter().any(|brand| brand.is_payment && brand.name == name);
-    let practice = mentions.has_practice_title && !has_live_secret(requested);
+    // Anybody can write into a title that the page is about the brand. Beside a live secret that earns nothing.
+    let about =
+        (mentions.has_descriptive_title || mentions.has_practice_title) && !has_live_secret(requested);
     for (rule, name, at) in &mentions.claims {
         // A title about a brand is not the title of the brand's page.
         let rule = match rule {
-            Rule::BrandInTitle if mentions.has_descriptive_title || practice || till(name) => {
-                Rule::TitleAboutBrand
-            }
+            Rule::BrandInTitle if about || till(name) => Rule::TitleAboutBrand,
             Rule::BrandAssets if till(name) => Rule::PaymentAssets,
             // Among many fields or much text it is the heading of a section.
             Rule::BrandAsHeading

@@ -81,8 +81,10 @@ fn is_plain(tag: &Tag<'_>, concealment: &mut Concealment) -> bool {
         | Element::Drawing
         | Element::Style
         | Element::Title
-        | Element::Reference => !tag.name.is_never_shown(),
-        Element::Link => tag.get("href").is_none_or(is_plain_address),
+        | Element::Reference => !tag.name.is_never_shown() && !tag.name.is_shown_if_open(),
+        Element::Link | Element::Area => {
+            ["href", "xlink:href"].iter().all(|name| tag.get(name).is_none_or(is_plain_address))
+        }
         Element::Meta => tag.get("http-equiv").is_none(),
         Element::Button
         | Element::Choice
@@ -164,6 +166,11 @@ mod tests {
             "<a href='java&#115;cript:go()'>",
             "<a href='data:text/html,x' download>",
             "<a href=tel:+18005550199>",
+            "<map><area href=javascript:go()></map>",
+            "<svg><a xlink:href=javascript:go()>x</a></svg>",
+            "<dialog>x</dialog>",
+            "<canvas>x</canvas>",
+            "<style>p.line{display:none}</style>",
             "<div hidden>x",
             "<div style='display:none'>x",
             "<span style='font-size:0'>x</span>",

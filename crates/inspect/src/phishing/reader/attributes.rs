@@ -5,6 +5,7 @@ use dropleaf_core::html::character_references::{Context, decode};
 
 use super::Reader;
 use super::script;
+use super::selectors::without_comments;
 
 impl Reader<'_> {
     /// Reads event handler attributes as scripts.
@@ -30,7 +31,8 @@ impl Reader<'_> {
 }
 
 pub(crate) fn hides_text(style: &str) -> bool {
-    let style: String = decode(style, Context::Attribute)
+    let style = decode(style, Context::Attribute);
+    let style: String = without_comments(&style)
         .chars()
         .filter(|c| !c.is_whitespace())
         .collect::<String>()

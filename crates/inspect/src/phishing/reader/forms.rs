@@ -1,6 +1,9 @@
 //! Reads forms and fields: what a person could fill in, how it is labelled, and where it would be sent.
 
+use std::borrow::Cow;
+
 use dropleaf_core::html::Tag;
+use dropleaf_core::html::character_references::{Context, decode};
 
 use super::Reader;
 use crate::phishing::facts::{Field, Form, letters, zone};
@@ -75,37 +78,41 @@ impl Reader<'_> {
             self.facts.placeholder_letters += letters(&self.facts.text.bytes[from..]);
         }
         let mut hint = String::new();
-        for value in HINTS.iter().filter_map(|name| tag.get(name)).filter(|value| value.len() <= LONGEST_HINT)
-        {
+        let get = |name: &str| tag.get(name).map(|value| decode(value, Context::Attribute));
+        let is_short = |text: &&str| decode(text, Context::Attribute).len() <= LONGEST_HINT;
+        for value in HINTS.iter().filter_map(|name| tag.get(name)).filter(is_short) {
             hint.push_str(&fold(value));
             hint.push('\n');
-            hint.push_str(&fold(&words_of(value)));
+            hint.push_str(&fold(&words_of(&decode(value, Context::Attribute))));
             hint.push('\n');
         }
-        let labelled = ["placeholder", "aria-label"].iter().any(|name| tag.get(name).is_some_and(has_words));
+        let labelled =
+            ["placeholder", "aria-label"].iter().any(|name| get(name).is_some_and(|it| has_words(&it)));
         if !labelled {
             hint.push_str(&before);
         }
         let mut shown = before;
-        for text in SHOWN.iter().filter_map(|name| tag.get(name)).filter(|text| text.len() <= LONGEST_HINT) {
+        for text in SHOWN.iter().filter_map(|name| tag.get(name)).filter(is_short) {
             shown.push('\n');
             shown.push_str(&fold(text));
         }
         if self.origin.hidden && kind != "hidden" {
             self.facts.hidden_field.get_or_insert(at);
         }
+        let id = get("id").unwrap_or_default();
+        let name = get("name").unwrap_or_else(|| Cow::Borrowed(&id));
         self.facts.fields.push(Field {
             at,
             tag: ["textarea", "select"].into_iter().find(|name| tag.name.is(name)).unwrap_or("input"),
             kind,
-            id: tag.get("id").unwrap_or_default().to_owned(),
-            name: tag.get("name").or(tag.get("id")).unwrap_or_default().to_lowercase(),
-            stem: tag.get("name").or(tag.get("id")).and_then(stem_of),
+            name: name.to_lowercase(),
+            stem: stem_of(&name),
+            id: id.into_owned(),
             hint,
             shown,
             text_at: self.facts.text.len(),
             form: self.form,
-            one_letter: tag.get("maxlength").is_some_and(|length| length.trim() == "1"),
+            one_letter: get("maxlength").is_some_and(|length| length.trim() == "1"),
             disabled: tag.get("disabled").is_some() || tag.get("readonly").is_some(),
             concealed: self.concealment.hides_now(),
         });

@@ -5,15 +5,21 @@ mod embedded_file;
 pub(crate) mod encodings;
 mod forms;
 pub(super) mod hidden_text;
+mod implied_ends;
 mod literals;
 mod raw_text;
+#[cfg(test)]
+mod reader_tests;
 mod redirect_target;
 mod references;
 mod saved_page;
 pub(crate) mod script;
+mod selectors;
+mod styles;
 mod xml_entities;
 mod xml_templates;
 
+use dropleaf_core::html::character_references::{Context, decode};
 use dropleaf_core::html::{Element, Name, Tag, Token, Tokens};
 
 use super::facts::{PageFacts, zone};
@@ -182,7 +188,11 @@ impl Reader<'_> {
         self.conceal_from(tag);
         match tag.name.element {
             Element::Heading => self.begin_zone(zone::HEADING),
-            Element::Link => self.link(tag, at),
+            Element::Link => {
+                self.begin_zone(zone::LINK);
+                self.link(tag, at);
+            }
+            Element::Area => self.link(tag, at),
             Element::Button => {
                 self.begin_zone(zone::BUTTON);
                 self.facts.buttons += 1;
@@ -207,7 +217,8 @@ impl Reader<'_> {
             }
             Element::Label => {
                 self.begin_zone(zone::BUTTON);
-                self.label = tag.get("for").map(|id| (id.to_owned(), self.facts.text.len()));
+                let id = tag.get("for").map(|id| decode(id, Context::Attribute).into_owned());
+                self.label = id.map(|id| (id, self.facts.text.len()));
             }
             Element::Image => self.image(tag, at),
             Element::Reference => self.reference(tag, at),

@@ -26,8 +26,8 @@ const SHORTEST_SCRIPT: usize = 20;
 
 impl Reader<'_> {
     pub(crate) fn link(&mut self, tag: &Tag<'_>, at: usize) {
-        self.begin_zone(zone::LINK);
-        let Some(href) = tag.get("href") else { return };
+        // Links in drawings may use `xlink:href`.
+        let Some(href) = tag.get("href").or(tag.get("xlink:href")) else { return };
         self.facts.links += 1;
         let target = self.rules.hosts.target(href);
         if target == Target::Nowhere && !exact(href).starts_with("tel:") {
@@ -35,7 +35,7 @@ impl Reader<'_> {
         }
         if matches!(target, Target::Host(..)) {
             let account = self.facts.has_room_for_references().then(|| {
-                let path = href.to_ascii_lowercase();
+                let path = read_address(href).to_ascii_lowercase();
                 ACCOUNT_PATHS.iter().position(|word| path.contains(word))
             });
             let account = account.flatten();
@@ -49,11 +49,11 @@ impl Reader<'_> {
                 at,
             });
         }
-        if href.len() > 8 && href.as_bytes()[..4].eq_ignore_ascii_case(b"tel:") {
-            self.facts.phone.get_or_insert(at);
-        }
         self.read_script_url(href, at);
         let address = read_address(href);
+        if address.len() > 8 && starts_with(&address, "tel:") {
+            self.facts.phone.get_or_insert(at);
+        }
         if starts_with(&address, "data:") || starts_with(&address, "blob:") {
             self.facts.has_file_link = true;
             if let Some(carried) = embedded_file::in_text(&address) {
@@ -82,9 +82,9 @@ impl Reader<'_> {
             self.facts.add_separate_text(text, at, zone::PICTURE);
         }
         let source = tag.get("src").or(tag.get("xlink:href")).or(tag.get("href"));
-        let named = tag.get("alt").is_some_and(|text| !is_general(text));
+        let named = tag.get("alt").is_some_and(|text| !is_general(&decode(text, Context::Attribute)));
         if let Some(file) = source.filter(|_| !named && self.zones & (zone::LINK | zone::BUTTON) == 0)
-            && let Some(name) = file_name(file)
+            && let Some(name) = file_name(&read_address(file))
         {
             self.facts.add_file(name, at);
         }
@@ -176,15 +176,15 @@ impl Reader<'_> {
 
     pub(crate) fn meta(&mut self, tag: &Tag<'_>, at: usize) {
         let Some(content) = tag.get("content") else { return };
-        let key = tag.get("property").or(tag.get("name")).unwrap_or_default().to_ascii_lowercase();
+        let key = exact(tag.get("property").or(tag.get("name")).unwrap_or_default());
         if matches!(
-            key.as_str(),
+            key.trim(),
             "og:site_name" | "og:title" | "application-name" | "apple-mobile-web-app-title"
         ) {
             self.facts.add_separate_text(content, at, zone::PICTURE);
         }
         // The page's canonical URL as it states it, if it is a brand's.
-        if key == "og:url"
+        if key.trim() == "og:url"
             && matches!(self.rules.hosts.target(content), Target::Host(_, Some(HostKind::Brand(_))))
         {
             self.asset(Some(content), at);

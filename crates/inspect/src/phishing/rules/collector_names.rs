@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 /// The sections of `hosts.txt` with such names.
-pub(crate) const SECTIONS: [&str; 2] = ["collector", "trap"];
+pub(crate) const SECTIONS: [&str; 3] = ["collector", "common-collector", "trap"];
 
 #[derive(Debug, Default)]
 pub(crate) struct CollectorNames {
     programs: Names,
+    /// Names that other programs have too.
+    common_programs: Names,
     paths: Names,
 }
 
@@ -31,6 +33,26 @@ impl Names {
     fn begin(&self, name: &str) -> bool {
         self.beginnings.iter().any(|beginning| name.starts_with(beginning))
     }
+
+    fn has(&self, program: &ProgramName<'_>) -> bool {
+        self.whole.contains(program.stem) || self.begin(program.name)
+    }
+}
+
+/// The name of a server-side program. Its ending does not matter.
+struct ProgramName<'p> {
+    name: &'p str,
+    /// The name without the numbers at its end.
+    stem: &'p str,
+}
+
+impl<'p> ProgramName<'p> {
+    fn of(path: &'p str) -> Self {
+        let file = path.rsplit('/').next().unwrap_or(path);
+        let name = file.split('.').next().unwrap_or(file);
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
+        Self { name, stem }
+    }
 }
 
 impl CollectorNames {
@@ -38,17 +60,21 @@ impl CollectorNames {
     pub(crate) fn add(&mut self, section: &str, entry: &str) {
         match section {
             "collector" => self.programs.add(entry),
+            "common-collector" => self.common_programs.add(entry),
             "trap" => self.paths.add(entry),
             _ => {}
         }
     }
 
-    /// Whether a server-side program has such a name. Numbers at its end and its ending do not matter.
+    /// Whether a server-side program has a name that only collectors have.
     pub(crate) fn has_program(&self, path: &str) -> bool {
-        let file = path.rsplit('/').next().unwrap_or(path);
-        let name = file.split('.').next().unwrap_or(file);
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
-        stem.is_empty() || self.programs.whole.contains(stem) || self.programs.begin(name)
+        self.programs.has(&ProgramName::of(path))
+    }
+
+    /// Whether a server-side program has a name that many collectors have and other programs too, or nothing but a number.
+    pub(crate) fn has_common_program(&self, path: &str) -> bool {
+        let program = ProgramName::of(path);
+        program.stem.is_empty() || self.common_programs.has(&program)
     }
 
     pub(crate) fn has_path(&self, path: &str) -> bool {
@@ -64,13 +90,19 @@ mod tests {
     #[test]
     fn numbers_and_endings_of_a_program_do_not_matter() {
         let mut names = CollectorNames::default();
-        names.add("collector", "post");
-        names.add("collector", "send_log*");
+        names.add("collector", "victim");
+        names.add("collector", "send_card*");
+        names.add("common-collector", "post");
         names.add("trap", "phish*");
-        for path in ["post.php", "a/post_2.asp", "send_logs.php", "12.php"] {
-            assert!(names.has_program(path), "{path}");
+        for path in ["victim.php", "a/victim_2.asp", "send_cards.php"] {
+            assert!(names.has_program(path) && !names.has_common_program(path), "{path}");
         }
-        assert!(!names.has_program("poster.php") && !names.has_program("login.php"));
+        for path in ["post.php", "a/post_2.asp", "12.php"] {
+            assert!(names.has_common_program(path) && !names.has_program(path), "{path}");
+        }
+        for path in ["poster.php", "login.php"] {
+            assert!(!names.has_program(path) && !names.has_common_program(path), "{path}");
+        }
         assert!(names.has_path("/phishing/in") && !names.has_path("login"));
     }
 }

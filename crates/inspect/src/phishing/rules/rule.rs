@@ -37,6 +37,7 @@ rules! {
     SentByMail = "sent-by-mail",
     SentByScript = "sent-by-script",
     PostedToTrap = "posted-to-trap",
+    PostedToCommonName = "posted-to-common-name",
     PostedToMissing = "posted-to-missing",
     BrandInTitle = "brand-in-title",
     BrandDisguised = "brand-disguised",
