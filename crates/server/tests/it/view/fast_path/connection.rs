@@ -117,7 +117,7 @@ async fn many_viewers_of_a_row_that_expires_share_one_read() {
         for _ in 0..VIEWERS {
             open.push(fast_connection(node, &site).await);
         }
-        // More than can read at a time and wait for it: without sharing, some would be refused.
+        // More than can read at a time and wait for that.
         node.clock.advance(100);
         let answers = open.iter_mut().map(|(stream, request)| ask(stream, request));
         for head in futures_util::future::join_all(answers).await {
