@@ -169,12 +169,13 @@ async fn a_paid_session_is_completed_without_polls_and_events() {
         till.pay(&stalled, STALLED_CARD).await;
         assert_eq!(till.app().recover_pay_sessions().await.unwrap(), 0, "they were just opened");
         till.till.clock.advance(61);
-        // One that cannot be checked does not stop the others.
+        // One that cannot be checked does not stop the others. They are checked at the same time, so it may be any of them.
         till.processor.next([CardFault::Unreachable]);
-        for _ in 0..2 {
-            assert_eq!(till.app().recover_pay_sessions().await.unwrap(), 3);
-            till.till.clock.advance(61);
-        }
+        assert_eq!(till.app().recover_pay_sessions().await.unwrap(), 3);
+        till.till.clock.advance(61);
+        let undecided = till.app().recover_pay_sessions().await.unwrap();
+        assert!((2..=3).contains(&undecided), "{undecided}");
+        till.till.clock.advance(61);
         assert_eq!(till.session(&paid).await.state, PaySessionState::Completed);
         assert_eq!(till.balance(&paid).await, 1000);
         assert_eq!(till.session(&open).await.state, PaySessionState::Pending);
