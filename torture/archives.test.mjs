@@ -1,5 +1,5 @@
 // Archives and documents made to exhaust memory or time, over HTTP, several at once: each is refused with a reason and
-// the process grows by less than 300 MiB. Soon afterwards it has given most of that back.
+// the process grows by less than 300 MiB. A minute later it has given most of that back.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,8 +10,8 @@ import { zip } from '../e2e/zip.mjs';
 import { LONG, memory, processorTime, SMALL_CACHES, UNLIMITED } from './fixture.mjs';
 
 const MIB = 1024 * 1024;
-/** In MiB. The goal is 50, and 45 to 85 are left: the allocator keeps some. */
-const MOST_LEFT = 120;
+/** In MiB. The goal is 50, and 46 to 49 are left; on a busy machine it may be more. */
+const MOST_LEFT = 60;
 const index = { name: 'index.html', bytes: '<title>t</title>' };
 
 /** `packed` bytes of deflate that unpack to about a thousand times as much: one block of zeros, over and over. */
@@ -107,6 +107,6 @@ test(`memory comes back to within ${MOST_LEFT} MiB of before`, async (context) =
     ({ own } = await memory(server.pid));
     return own - baseline.own < MOST_LEFT;
   };
-  await until('memory', isBack, { timeout: 60_000, every: 250 }).catch(() => assert.fail(`${Math.round(baseline.own)} MiB before, ${Math.round(own)} now`));
+  await until('memory', isBack, { timeout: 120_000, every: 250 }).catch(() => assert.fail(`${Math.round(baseline.own)} MiB before, ${Math.round(own)} now`));
   context.diagnostic(`${Math.round(baseline.own)} MiB of its own before, ${Math.round(own)} after ${((Date.now() - started) / 1000).toFixed(1)} s`);
 });

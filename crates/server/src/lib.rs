@@ -11,6 +11,7 @@ mod doctor;
 pub mod drain;
 mod fast_path;
 mod frames;
+mod freed_memory;
 pub mod http;
 mod http_version;
 mod large_heads;

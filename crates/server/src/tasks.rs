@@ -1,8 +1,10 @@
 //! Background tasks that shutdown waits for: the sweep, writing view counts, notifications of other nodes, custom domains,
-//! certificates, backups, recovery of unfinished payments, ledger audits, webhooks, emails to operators, appellants and owners.
+//! certificates, backups, recovery of unfinished payments, ledger audits, webhooks, emails to operators, appellants and owners,
+//! freed memory.
 
 use crate::acme::Acme;
 use crate::drain::Drain;
+use crate::freed_memory;
 use crate::lists::Lists;
 use crate::metrics::{self, Metrics};
 use crate::tls::ServedCertificates;
@@ -63,6 +65,7 @@ impl Tasks {
 
     /// Starts all background work.
     pub fn start_all(&self, app: &Arc<App>, metrics: &Arc<Metrics>, every: Every) {
+        self.spawn_until_stop(freed_memory::give_back());
         if let Some(follow) = app.follow_changes() {
             self.spawn_until_stop(follow);
         }
