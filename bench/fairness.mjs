@@ -33,8 +33,8 @@ await writeFile(file, paths.map((each) => `${each}\n`).join(''));
 const on = { pids: [node.pid], headers: { Host: `localhost:${node.port}` } };
 const url = `http://127.0.0.1:${node.port}/`;
 const view = () => load({ ...on, url, script: 'paths.lua', args: [file, String(PAUSE)], connections: VIEWERS, seconds: SECONDS });
-// Longer than what is measured meanwhile.
-const publishers = (count) => load({ ...on, url: `${url}sites`, script: 'publish.lua', args: ['dropleaf', own], connections: count, seconds: SECONDS + 3 });
+// Longer than what is measured meanwhile. More of one account than may wait are refused.
+const publishers = (count) => load({ ...on, url: `${url}sites`, script: 'publish.lua', args: ['dropleaf', own], connections: count, seconds: SECONDS + 3, refused: 'some' });
 
 /** Asks for /readyz until `work` is done: {slowest in ms, how many were not 200, asked}. */
 async function watchReadiness(work) {
@@ -64,7 +64,8 @@ async function measure(count) {
   // The connections are open and the queue is full by then.
   await sleep(1_000);
   const seen = await watchReadiness(view);
-  return { ...seen, published: (await publishing).rps };
+  const { rps, refusedPerSecond } = await publishing;
+  return { ...seen, published: rps - refusedPerSecond, refused: refusedPerSecond };
 }
 
 const rows = [];
@@ -75,6 +76,7 @@ for (const count of [0, ...PUBLISHERS]) {
   rows.push({
     'publishers of one account': String(count),
     'publishes/s': count ? middle((run) => run.published) : '–',
+    'refused/s': count ? middle((run) => run.refused) : '–',
     'views/s of others': middle((run) => run.result.rps),
     'view p50 ms': middle((run) => run.result.p50),
     'view p99 ms': middle((run) => run.result.p99),
