@@ -1,7 +1,7 @@
 //! Gives memory back to the system after a burst of work.
 //!
-//! The allocator gives back what was freed a while ago, but only when a large block is asked for or freed. After hostile uploads,
-//! a server with nothing to do would keep what they took until then.
+//! The allocator gives back what was freed a while ago when it is called for something else, such as a large block. A server with
+//! nothing to do makes few calls, so after hostile uploads it would keep what they took.
 
 use std::time::Duration;
 
